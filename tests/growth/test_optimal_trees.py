@@ -110,6 +110,19 @@ def test_brute_force_finds_no_smaller_loss(criterion, depth, n_classes):
         )
 
 
+def test_gaps_are_values_below_or_above_all_others():
+    """Missing values on either side are thresholds of two columns without gaps."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        X = random.normal(size=(90, 3)).round(1)
+        y = random.integers(0, [2, 3, 13][seed % 3], 90)
+        X[random.random(X.shape) < 0.25] = np.nan
+        both = np.hstack([np.nan_to_num(X, nan=nan) for nan in (-9.0, 9.0)])
+        model, expected = (OptimalTreeClassifier().fit(x, y) for x in (X, both))
+        assert model.is_optimal_
+        assert model.objective_ == pytest.approx(expected.objective_, abs=1e-12)
+
+
 @pytest.mark.parametrize("criterion", CRITERIA[:3])
 def test_levels_ordered_by_means(criterion):
     """With enough rows of each level, sets of levels are found."""

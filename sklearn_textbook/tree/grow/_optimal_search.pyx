@@ -90,7 +90,6 @@ cdef enum:
     MOST_DEPTH = 12
     MOST_SUBSET_LEVELS = 5  # with more levels, not all sets of them are tests
     MOST_CLASSES = 10  # for which prefix sums of all pairs are kept
-    COLUMNS = 4  # of the root of a tree of depth two, for one thread
     ROUND = 16  # candidates of the root that are solved before the limit is lowered
     PARTS = 8  # into which candidates of depth two divide an interval
     BLOCK = 256  # most runs of four lanes
@@ -144,11 +143,10 @@ cdef struct Node:
 # Candidates low..high of a column, between two that were solved.
 cdef struct Interval:
     int32_t column
-    bint grows  # whether the left side grows from low to high
     int64_t low
     int64_t high
-    Candidate small  # its left side is contained in all others
-    Candidate large
+    Candidate first
+    Candidate last
     double bound
     # The one in the middle, while it is solved.
     Candidate middle
@@ -165,6 +163,7 @@ cdef struct Level:
 
 # Memory of a thread.
 cdef struct Workspace:
+    Problem* problem
     Level levels[MOST_DEPTH + 1]  # by depth
     void* blocks[64]  # of memory
     int n_blocks
@@ -178,6 +177,8 @@ cdef struct Workspace:
     int64_t all_left  # number of the candidate at which the order is reversed
     int64_t n_ordered
     int64_t n_replayed  # up to the last one that is wanted
+    double* left  # sums of the rows that have moved to the left
+    double left_weight
     double* left_sums  # by candidate
     int32_t* moved  # rows that move to the left; -1 - row: to the right
     int64_t n_moves
@@ -188,7 +189,7 @@ cdef struct Workspace:
     int32_t* local  # number of a row
     double* sums
     double* gains  # by pair of classes: what the second one costs more
-    int32_t* place  # by column: run or its place among the lanes; -1: missing
+    int32_t* place  # by column: run, or its place among the lanes
     int32_t* n_runs
     # Sums of the runs of a column of the children.
     double* left_runs
@@ -253,38 +254,26 @@ cdef inline (double, double) measure(
 
 
 # ----------------------------------------------------------------------- candidates
-cdef inline double bound_left(
-    const Candidate* small, const Candidate* large, double weight
+cdef inline (double, double) bound_sides(
+    const Candidate* a, const Candidate* b, double weight
 ) noexcept nogil:
-    """Bound the loss of a left side of this weight between those of two candidates."""
-    return max(small.left, large.left - (large.weight - weight))
-
-
-cdef inline double bound_right(
-    const Candidate* small, const Candidate* large, double weight
-) noexcept nogil:
-    """The same of the right side."""
-    return max(large.right, small.right - (weight - small.weight))
+    """Bound the losses of both sides of a candidate between two others, by the weight
+    of its left side."""
+    if a.weight > b.weight:
+        a, b = b, a
+    # The left side contains that of a, and is contained in that of b.
+    return (
+        max(a.left, b.left - (b.weight - weight)),
+        max(b.right, a.right - (weight - a.weight)),
+    )
 
 
 cdef inline double bound_between(
-    const Candidate* small, const Candidate* large, double weight
+    const Candidate* a, const Candidate* b, double weight
 ) noexcept nogil:
-    """Bound the loss of both sides."""
-    return bound_left(small, large, weight) + bound_right(small, large, weight)
-
-
-cdef void move_run(
-    Workspace* work, const Entry* entries, int64_t run, bint goes_back
-) noexcept nogil:
-    """Move the rows of a run to the left, or back to the right."""
-    cdef:
-        int64_t i
-        int32_t row
-    for i in range(work.run_end[run], work.run_end[run + 1]):
-        row = <int32_t>entries[i].row
-        work.moved[work.n_moves] = -1 - row if goes_back else row
-        work.n_moves += 1
+    """Bound the loss of a candidate between two others."""
+    cdef (double, double) sides = bound_sides(a, b, weight)
+    return sides[0] + sides[1]
 
 
 cdef inline int64_t read_move(int32_t moved, double* sign) noexcept nogil:
@@ -302,21 +291,47 @@ cdef inline void add_sums(
         to[k] += sign * sums[k]
 
 
+cdef void move_run(
+    Workspace* work, const Entry* entries, int64_t run, bint goes_back
+) noexcept nogil:
+    """Move the rows of a run to the left, or back to the right."""
+    cdef:
+        const Problem* problem = work.problem
+        double sign = -1.0 if goes_back else 1.0
+        int64_t i
+        int32_t row
+    for i in range(work.run_end[run], work.run_end[run + 1]):
+        row = <int32_t>entries[i].row
+        work.moved[work.n_moves] = -1 - row if goes_back else row
+        work.n_moves += 1
+        add_sums(
+            problem.sums + row * problem.n_sums, sign, work.left, problem.n_sums
+        )
+        work.left_weight += sign * problem.weight[row]
+
+
 cdef inline void add_candidate(
     Workspace* work, int32_t column, Kind kind, bint missing_left, uint32_t ranks
 ) noexcept nogil:
-    """Note that the rows are now divided as by a test; LEAF: that all are together."""
-    cdef Candidate* added = &work.candidates[work.n_candidates]
+    """Note that the rows are now divided as by a test, and measure both sides as
+    leaves; LEAF: that all are together."""
+    cdef:
+        int32_t n = work.problem.n_sums
+        Candidate* added = &work.candidates[work.n_candidates]
     added.test.column, added.test.kind = column, kind
     added.test.missing_left, added.test.ranks = missing_left, ranks
-    added.n_moves = work.n_moves
     added.state = SOLVED if column == LEAF else OPEN
+    added.n_moves, added.weight = work.n_moves, work.left_weight
+    added.left, added.right = measure(work.problem, work.left, work.total)
+    added.left += work.problem.leaf_cost
+    added.right += work.problem.leaf_cost
+    memcpy(work.left_sums + work.n_candidates * n, work.left, n * sizeof(double))
     work.n_candidates += 1
 
 
 cdef void list_levels(
     Workspace* work, const Entry* entries, int32_t column, int64_t n_runs,
-    bint missing_left, bint all_sets
+    bint missing_left
 ) noexcept nogil:
     """List single levels, or sets of levels, that go to the left."""
     cdef:
@@ -324,7 +339,7 @@ cdef void list_levels(
         uint32_t levels = 0
     if n_runs < 2:
         return
-    if not all_sets:
+    if work.problem.n_levels[column] > MOST_SUBSET_LEVELS:
         for i in range(n_runs):
             move_run(work, entries, i, False)
             add_candidate(
@@ -344,19 +359,20 @@ cdef void list_levels(
     move_run(work, entries, n_runs - 2, True)
 
 
-cdef void list_tests(
-    const Problem* problem, Workspace* work, const Node* node, int32_t column
+cdef void list_candidates(
+    Workspace* work, const Node* node, int32_t column, double base
 ) noexcept nogil:
-    """List the tests of a column, and the moves of rows that lead from each to the
-    next one."""
+    """List the tests of a column, and the moves of rows that lead from each to the next
+    one; ``base`` bounds the loss of the tree that all rows together may have."""
     cdef:
         const Entry* entries = node.entries + column * node.stride
         int64_t* end = work.run_end
         int64_t i, n_runs = 0, n_present = node.n
-        bint has_missing, is_nominal = problem.n_levels[column] > 0
-        bint all_sets = problem.n_levels[column] <= MOST_SUBSET_LEVELS
-    work.n_moves = work.n_candidates = work.n_ordered = 0
-    end[0] = 0
+        int32_t n_levels = work.problem.n_levels[column]
+        bint has_missing
+    work.n_moves = work.n_candidates = work.n_ordered = end[0] = 0
+    work.left_weight = 0.0
+    memset(work.left, 0, work.problem.n_sums * sizeof(double))
     for i in range(node.n):
         if entries[i].rank == MISSING:
             n_present = i
@@ -370,6 +386,7 @@ cdef void list_tests(
     has_missing = n_present < node.n
     end[n_runs + 1] = node.n
     add_candidate(work, LEAF, CUT, False, 0)
+    work.candidates[0].right = base
     for i in range(n_runs):
         move_run(work, entries, i, False)
         if i + 1 < n_runs or has_missing:
@@ -377,51 +394,21 @@ cdef void list_tests(
     move_run(work, entries, n_runs, False)
     work.all_left = work.n_candidates
     add_candidate(work, LEAF, CUT, True, 0)
-    if has_missing or is_nominal:
+    work.candidates[work.all_left].left = base
+    if has_missing or n_levels > 0:
         for i in range(n_runs - 1, -1, -1):
             move_run(work, entries, i, True)
             if has_missing and i > 0:
                 add_candidate(work, column, CUT, True, entries[end[i - 1]].rank)
         move_run(work, entries, n_runs, True)
         add_candidate(work, LEAF, CUT, False, 0)
+        work.candidates[work.n_candidates - 1].right = base
     work.n_ordered = work.n_candidates
-    if is_nominal:
-        list_levels(work, entries, column, n_runs, False, all_sets)
+    if n_levels > 0:
+        list_levels(work, entries, column, n_runs, False)
         if has_missing:
             move_run(work, entries, n_runs, False)
-            list_levels(work, entries, column, n_runs, True, all_sets)
-
-
-cdef void list_candidates(
-    const Problem* problem, Workspace* work, const Node* node, int32_t column,
-    double base
-) noexcept nogil:
-    """List the candidates of a column, whose children are leaves; ``base`` bounds the
-    loss of the tree that all rows together may have."""
-    cdef:
-        int32_t n = problem.n_sums
-        double* left = work.scratch
-        double weight = 0.0, sign
-        Candidate* each
-        int64_t q, m = 0, row
-    list_tests(problem, work, node, column)
-    memset(left, 0, n * sizeof(double))
-    for q in range(work.n_candidates):
-        each = &work.candidates[q]
-        while m < each.n_moves:
-            row = read_move(work.moved[m], &sign)
-            add_sums(problem.sums + row * n, sign, left, n)
-            weight += sign * problem.weight[row]
-            m += 1
-        memcpy(work.left_sums + q * n, left, n * sizeof(double))
-        each.weight = weight
-        each.left, each.right = measure(problem, left, work.total)
-        each.left += problem.leaf_cost
-        each.right += problem.leaf_cost
-    if work.n_candidates > 0:
-        work.candidates[0].right = work.candidates[work.all_left].left = base
-        if work.n_ordered - 1 > work.all_left:
-            work.candidates[work.n_ordered - 1].right = base
+            list_levels(work, entries, column, n_runs, True)
 
 
 # ----------------------------------------------------------------- trees of depth one
@@ -437,8 +424,7 @@ cdef inline bint goes_left(const Test* test, uint32_t rank) noexcept nogil:
 
 
 cdef void divide(
-    const Problem* problem, Workspace* work, const Node* node, const Test* test,
-    Entry* target, Node* children
+    Workspace* work, const Node* node, const Test* test, Entry* target, Node* children
 ) noexcept nogil:
     """Sort the rows of both children by every column."""
     cdef:
@@ -450,7 +436,7 @@ cdef void divide(
     for i in range(node.n):
         side[source[i].row] = goes_left(test, source[i].rank)
         n_left += side[source[i].row]
-    for c in range(problem.n_columns):
+    for c in range(work.problem.n_columns):
         source = node.entries + c * node.stride
         written = target + c * node.n
         l, r = 0, n_left
@@ -466,11 +452,10 @@ cdef void divide(
     children[0].stride = children[1].stride = node.n
 
 
-cdef double sum_node(
-    const Problem* problem, Workspace* work, const Node* node
-) noexcept nogil:
+cdef double sum_node(Workspace* work, const Node* node) noexcept nogil:
     """Add up the rows of a node; returns the loss of a leaf and its cost."""
     cdef:
+        const Problem* problem = work.problem
         int64_t i
         int32_t n = problem.n_sums
     memset(work.total, 0, n * sizeof(double))
@@ -479,20 +464,19 @@ cdef double sum_node(
     return measure(problem, work.total, work.total)[0] + problem.leaf_cost
 
 
-cdef Result solve_one(
-    Problem* problem, Workspace* work, const Node* node, Test* out
-) noexcept nogil:
+cdef Result solve_one(Workspace* work, const Node* node, Test* out) noexcept nogil:
     """The best tree of depth one; orders the columns by the losses of their tests."""
     cdef:
+        const Problem* problem = work.problem
         int32_t c, place
         int64_t q
-        double total, least, best = sum_node(problem, work, node)
+        double total, least, best = sum_node(work, node)
         Candidate* each
         Result result
     out[0].column = LEAF
     if best > 2 * problem.leaf_cost + problem.slack:
         for c in range(problem.n_columns):
-            list_candidates(problem, work, node, c, 0.0)
+            list_candidates(work, node, c, 0.0)
             least = INFINITY
             for q in range(work.n_candidates):
                 each = &work.candidates[q]
@@ -521,17 +505,21 @@ cdef inline bint has_pairs(const Problem* problem, int32_t column) noexcept nogi
     )
 
 
+cdef inline int32_t count_blocks(int32_t n_runs) noexcept nogil:
+    """Blocks of four lanes of runs."""
+    return (n_runs + BLOCK - 1) // BLOCK
+
+
 cdef inline int32_t count_part(int32_t n_runs) noexcept nogil:
-    """Runs of a lane, of which each block has four."""
-    cdef int32_t n_lanes = (n_runs + BLOCK - 1) // BLOCK * 4
-    return (n_runs + n_lanes - 1) // max(n_lanes, 4)
+    """Runs of a lane."""
+    cdef int32_t n_lanes = 4 * count_blocks(n_runs)
+    return (n_runs + n_lanes - 1) // n_lanes
 
 
-cdef void number_rows(
-    const Problem* problem, Workspace* work, const Node* node
-) noexcept nogil:
+cdef void number_rows(Workspace* work, const Node* node) noexcept nogil:
     """Number the rows of a node and their runs, so that these lie side by side."""
     cdef:
+        const Problem* problem = work.problem
         int64_t i, pair = 0
         int32_t c, k, a, b, n = problem.n_sums, n_runs, part, block
         const Entry* entries = node.entries
@@ -552,29 +540,33 @@ cdef void number_rows(
         place = work.place + c * node.n
         n_runs = 0
         for i in range(node.n):
-            if entries[i].rank == MISSING:
-                place[work.local[entries[i].row]] = -1
-                continue
-            if i == 0 or entries[i].rank != entries[i - 1].rank:
+            if entries[i].rank != MISSING and (
+                i == 0 or entries[i].rank != entries[i - 1].rank
+            ):
                 n_runs += 1
-            place[work.local[entries[i].row]] = n_runs - 1
+            # Missing values are a run after the others.
+            place[work.local[entries[i].row]] = (
+                n_runs if entries[i].rank == MISSING else n_runs - 1
+            )
         work.n_runs[c] = n_runs
         if n_runs > 0 and has_pairs(problem, c):
             part = count_part(n_runs)
             for i in range(node.n):
-                if place[i] >= 0:
-                    block, k = place[i] // (4 * part), place[i] % (4 * part)
+                block, k = place[i] // (4 * part), place[i] % (4 * part)
+                if place[i] < n_runs:
                     place[i] = BLOCK * block + k % part * 4 + k // part
+                else:
+                    place[i] = count_blocks(n_runs) * BLOCK
 
 
 cdef inline bint is_dropped(
-    Candidate* each, const Candidate* small, const Candidate* large, double limit,
+    Candidate* each, const Candidate* a, const Candidate* b, double limit,
     double* pruned
 ) noexcept nogil:
     """Drop a candidate between two that were solved if it loses at least ``limit``."""
     cdef double bound
     if each.state == OPEN:
-        bound = bound_between(small, large, each.weight)
+        bound = bound_between(a, b, each.weight)
         if bound >= limit:
             each.state = DROPPED
             pruned[0] = min(pruned[0], bound)
@@ -589,18 +581,13 @@ cdef void choose_candidates(
     cdef:
         int64_t first = 0, last, q, low, high, part, n_parts
         Candidate* each = work.candidates
-        const Candidate* small
-        const Candidate* large
     work.n_replayed = 0
     for last in range(1, work.n_ordered):
         if each[last].state != SOLVED:
             continue
-        small, large = each + first, each + last
-        if first >= work.all_left:
-            small, large = large, small
         low, high = last, first
         for q in range(first + 1, last):
-            if not is_dropped(each + q, small, large, limit, pruned):
+            if not is_dropped(each + q, each + first, each + last, limit, pruned):
                 low, high = min(low, q), q
         n_parts = min(<int64_t>PARTS, high - low + 2)
         for part in range(1, n_parts):
@@ -643,72 +630,60 @@ cdef scan_void scan_lanes(
 
 
 cdef void join_lanes(
-    const double* ends, const double* total, int64_t n_blocks, int64_t part,
+    const double* ends, const double* left, const double* total, int32_t n_runs,
     double* most
 ) noexcept nogil:
     """The largest and smallest (with the other sign) prefix sums of all lanes, on the
-    left and on the right."""
+    left and on the right, with the missing values if they raise it."""
     cdef:
-        double left = 0.0, right = 0.0
+        int32_t n_blocks = count_blocks(n_runs), part = count_part(n_runs), block
+        int32_t missing = n_blocks * BLOCK
+        double s = 0.0, rest = 0.0
         const double* lane
-        int64_t block
         int k
     most[0] = most[1] = most[2] = most[3] = 0.0
     for block in range(n_blocks):
         for k in range(4):
             lane = ends + 20 * block + k
-            most[0] = max(most[0], left + lane[4])
-            most[1] = max(most[1], -left - lane[8])
-            most[2] = max(most[2], right + lane[12])
-            most[3] = max(most[3], -right - lane[16])
-            left += lane[0]
-            right += total[BLOCK * block + 4 * (part - 1) + k] - lane[0]
+            most[0] = max(most[0], s + lane[4])
+            most[1] = max(most[1], -s - lane[8])
+            most[2] = max(most[2], rest + lane[12])
+            most[3] = max(most[3], -rest - lane[16])
+            s += lane[0]
+            rest += total[BLOCK * block + 4 * (part - 1) + k] - lane[0]
+    s, rest = left[missing], total[missing] - left[missing]
+    most[0] += max(s, 0.0)
+    most[1] += max(-s, 0.0)
+    most[2] += max(rest, 0.0)
+    most[3] += max(-rest, 0.0)
 
 
-cdef inline double choose_classes(
-    const double* sums, const double* missing, int32_t a, int32_t b, const double* most
-) noexcept nogil:
-    """The loss of the best threshold with class a on one side and b on the other."""
-    return min(missing[a], missing[b]) + min(
-        sums[b] - missing[b] - most[0], sums[a] - missing[a] - most[1]
-    )
-
-
-cdef void replay_pairs(
-    const Problem* problem, Workspace* work, int32_t column, int64_t n
-) noexcept nogil:
+cdef void replay_pairs(Workspace* work, int32_t column, int64_t n) noexcept nogil:
     """Solve the candidates that are wanted for the thresholds of one column of the
     children, by prefix sums of the gains of its runs."""
     cdef:
-        int32_t n_sums = problem.n_sums, a, b, p, n_pairs = n_sums * (n_sums - 1) // 2
-        int64_t part = count_part(work.n_runs[column]), i, m = 0, q, row, block, last
-        int64_t n_blocks = (work.n_runs[column] + BLOCK - 1) // BLOCK
-        int64_t size = n_blocks * BLOCK  # of a pair
+        int32_t n_sums = work.problem.n_sums, n_runs = work.n_runs[column], a, b, p
+        int32_t n_pairs = n_sums * (n_sums - 1) // 2, n_blocks = count_blocks(n_runs)
+        int64_t part = count_part(n_runs), size = (n_blocks + <int64_t>1) * BLOCK
+        int64_t block, i, m = 0, q, row, last
         const int32_t* place = work.place + column * n
         const int32_t* moved = work.moved
         double* gains = work.gains
         double* gain_left = work.lanes
         double* total = gain_left + n_pairs * size
         double* ends = total + n_pairs * size
-        double* left_missing = work.scratch
-        double* right_missing = left_missing + n_sums
-        double* right = right_missing + n_sums
         const double* left
         uint8_t* is_stale = work.is_stale
         double most[4]
-        double sign, cost = 2 * problem.leaf_cost
+        double sign, cost = 2 * work.problem.leaf_cost
         Candidate* each
-    for block in range(2 * n_pairs * n_blocks):
+    for block in range(2 * n_pairs * (n_blocks + 1)):
         memset(gain_left + BLOCK * block, 0, 4 * part * sizeof(double))
-    memset(left_missing, 0, 2 * n_sums * sizeof(double))
     memset(is_stale, 1, n_blocks)
     for i in range(n):
-        if place[i] < 0:
-            add_sums(work.sums + i * n_sums, 1.0, right_missing, n_sums)
-            continue
         for p in range(n_pairs):
             total[size * p + place[i]] += gains[i * n_pairs + p]
-    for block in range(n_pairs * n_blocks):
+    for block in range(n_pairs * (n_blocks + 1)):
         for i in range(BLOCK * block + 4, BLOCK * block + 4 * part):
             total[i] += total[i - 4]
     for q in range(work.n_replayed):
@@ -717,10 +692,6 @@ cdef void replay_pairs(
         while m < last:
             row = read_move(moved[m], &sign)
             m += 1
-            if place[row] < 0:
-                add_sums(work.sums + row * n_sums, sign, left_missing, n_sums)
-                add_sums(work.sums + row * n_sums, -sign, right_missing, n_sums)
-                continue
             is_stale[place[row] // BLOCK] = True
             for p in range(n_pairs):
                 gain_left[size * p + place[row]] += sign * gains[row * n_pairs + p]
@@ -730,138 +701,111 @@ cdef void replay_pairs(
             if is_stale[block]:
                 is_stale[block] = False
                 for p in range(n_pairs):
-                    i = n_blocks * p + block
+                    i = size * p + BLOCK * block
                     scan_lanes(
-                        gain_left + BLOCK * i, total + BLOCK * i, part, ends + 20 * i
+                        gain_left + i, total + i, part,
+                        ends + 20 * (n_blocks * p + block)
                     )
         left, p = work.left_sums + q * n_sums, 0
         for a in range(n_sums):
-            right[a] = work.total[a] - left[a]
-        for a in range(n_sums):
             for b in range(a + 1, n_sums):
-                i = n_blocks * p
-                join_lanes(ends + 20 * i, total + BLOCK * i, n_blocks, part, most)
+                join_lanes(
+                    ends + 20 * n_blocks * p, gain_left + size * p, total + size * p,
+                    n_runs, most
+                )
+                # Class a on one side of the threshold and b on the other.
                 each.left = min(
-                    each.left, cost + choose_classes(left, left_missing, a, b, most)
+                    each.left, cost + min(left[b] - most[0], left[a] - most[1])
                 )
-                each.right = min(
-                    each.right,
-                    cost + choose_classes(right, right_missing, a, b, most + 2)
-                )
+                each.right = min(each.right, cost + min(
+                    work.total[b] - left[b] - most[2], work.total[a] - left[a] - most[3]
+                ))
                 p += 1
 
 
 cdef double scan_runs(
     const Problem* problem, int32_t column, const double* runs, int64_t n_runs,
-    const double* missing, const double* total, double* left
+    bint has_missing, const double* total, double* left
 ) noexcept nogil:
     """The smallest loss of the tests of a column, whose runs have these sums; missing
-    may be NULL."""
+    values are a run after the others."""
     cdef:
-        int32_t n = problem.n_sums, missing_left, n_levels = problem.n_levels[column]
-        int64_t size = n * sizeof(double), i, mask
+        int32_t n = problem.n_sums, n_levels = problem.n_levels[column]
+        bint all_sets = 0 < n_levels <= MOST_SUBSET_LEVELS
         double best = INFINITY, a, b
-    for missing_left in range(1 if missing == NULL else 2):
-        memset(left, 0, size)
-        if missing_left:
-            memcpy(left, missing, size)
-        for i in range(n_runs):
-            add_sums(runs + i * n, 1.0, left, n)
-            a, b = measure(problem, left, total)
-            best = min(best, a + b)
-        for i in range(n_runs if n_levels > MOST_SUBSET_LEVELS else 0):
-            memcpy(left, runs + i * n, size)
-            if missing_left:
-                add_sums(missing, 1.0, left, n)
-            a, b = measure(problem, left, total)
-            best = min(best, a + b)
-        if not 0 < n_levels <= MOST_SUBSET_LEVELS:
-            continue
-        for mask in range(1, <int64_t>1 << (n_runs - 1)):
-            memset(left, 0, size)
-            for i in range(n_runs):
-                if mask >> i & 1:
-                    add_sums(runs + i * n, 1.0, left, n)
-            if missing_left:
-                add_sums(missing, 1.0, left, n)
+        int64_t n_tests = n_runs, i, j, missing_left
+    if all_sets:
+        n_tests += <int64_t>1 << (n_runs - 1)
+    elif n_levels > 0:
+        n_tests += n_runs
+    for missing_left in range(1 + has_missing):
+        # Values up to one; then single levels, or sets of levels.
+        for i in range(n_tests):
+            if i == 0 or i >= n_runs:
+                memset(left, 0, n * sizeof(double))
+                if missing_left:
+                    add_sums(runs + n_runs * n, 1.0, left, n)
+            if i < n_runs or not all_sets:
+                j = i if i < n_runs else i - n_runs
+                add_sums(runs + j * n, 1.0, left, n)
+            else:
+                for j in range(n_runs):
+                    if (i - n_runs) >> j & 1:
+                        add_sums(runs + j * n, 1.0, left, n)
             a, b = measure(problem, left, total)
             best = min(best, a + b)
     return best
 
 
-cdef void replay_runs(
-    const Problem* problem, Workspace* work, int32_t column, int64_t n
-) noexcept nogil:
+cdef void replay_runs(Workspace* work, int32_t column, int64_t n) noexcept nogil:
     """The same for all tests of one column of the children, by sums of its runs."""
     cdef:
+        const Problem* problem = work.problem
         int32_t n_sums = problem.n_sums, k
         int64_t i, m = 0, q, row, n_runs = work.n_runs[column]
+        int64_t size = (n_runs + 1) * n_sums * sizeof(double)
         const int32_t* place = work.place + column * n
-        double* missing = work.scratch  # of the left and the right child
-        double* right = missing + 2 * n_sums
+        double* right = work.scratch
         double* scratch = right + n_sums
-        double* left_run
-        double* right_run
         const double* left
         double sign, cost = 2 * problem.leaf_cost
         bint has_missing = False
         Candidate* each
-    memset(work.left_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(work.right_runs, 0, n_runs * n_sums * sizeof(double))
-    memset(missing, 0, 2 * n_sums * sizeof(double))
+    memset(work.left_runs, 0, size)
+    memset(work.right_runs, 0, size)
     for i in range(n):
-        right_run = work.right_runs + place[i] * n_sums
-        if place[i] < 0:
-            has_missing, right_run = True, missing + n_sums
-        add_sums(work.sums + i * n_sums, 1.0, right_run, n_sums)
+        has_missing = has_missing or place[i] == n_runs
+        add_sums(
+            work.sums + i * n_sums, 1.0, work.right_runs + place[i] * n_sums, n_sums
+        )
     for q in range(work.n_replayed):
         each = &work.candidates[q]
         while m < each.n_moves:
             row = read_move(work.moved[m], &sign)
             m += 1
-            left_run = work.left_runs + place[row] * n_sums
-            right_run = work.right_runs + place[row] * n_sums
-            if place[row] < 0:
-                left_run, right_run = missing, missing + n_sums
-            add_sums(work.sums + row * n_sums, sign, left_run, n_sums)
-            add_sums(work.sums + row * n_sums, -sign, right_run, n_sums)
+            i = place[row] * n_sums
+            add_sums(work.sums + row * n_sums, sign, work.left_runs + i, n_sums)
+            add_sums(work.sums + row * n_sums, -sign, work.right_runs + i, n_sums)
         if each.state != WANTED:
             continue
         left = work.left_sums + q * n_sums
         for k in range(n_sums):
             right[k] = work.total[k] - left[k]
         each.left = min(each.left, cost + scan_runs(
-            problem, column, work.left_runs, n_runs,
-            missing if has_missing else NULL, left, scratch
+            problem, column, work.left_runs, n_runs, has_missing, left, scratch
         ))
         each.right = min(each.right, cost + scan_runs(
-            problem, column, work.right_runs, n_runs,
-            missing + n_sums if has_missing else NULL, right, scratch
+            problem, column, work.right_runs, n_runs, has_missing, right, scratch
         ))
-
-
-cdef void solve_candidates(Problem* problem, Workspace* work, int64_t n) noexcept nogil:
-    """Solve the candidates that are wanted, for all columns of the children."""
-    cdef int32_t c
-    for c in range(problem.n_columns):
-        if is_over(problem, 4 * (n + work.n_moves)):
-            return
-        if work.n_runs[c] == 0:
-            continue
-        if has_pairs(problem, c):
-            replay_pairs(problem, work, c, n)
-        else:
-            replay_runs(problem, work, c, n)
 
 
 cdef Result solve_two(
-    Problem* problem, Workspace* work, const Node* node, double limit, int32_t first,
-    int32_t last, Test* out
+    Workspace* work, const Node* node, double limit, Test* out
 ) noexcept nogil:
-    """The best tree of depth two whose root tests one of some columns, or a bound that
-    is not below ``limit``."""
+    """The best tree of depth two, or a bound that is not below ``limit``."""
     cdef:
-        int32_t column
+        const Problem* problem = work.problem
+        int32_t column, c
         int64_t q, m, row
         double best, total, base, pruned = INFINITY
         Candidate* each
@@ -869,14 +813,14 @@ cdef Result solve_two(
         Node children[2]
         Test test
     out[1].column = out[2].column = LEAF
-    result = solve_one(problem, work, node, out)
+    result = solve_one(work, node, out)
     best = base = result.upper
     if best <= 2 * problem.leaf_cost + problem.slack:
         return result
     test.column = LEAF
-    number_rows(problem, work, node)
-    for column in range(first, min(last, problem.n_columns)):
-        list_candidates(problem, work, node, work.order[column], base)
+    number_rows(work, node)
+    for column in range(problem.n_columns):
+        list_candidates(work, node, work.order[column], base)
         for m in range(work.n_moves):
             row = work.moved[m]
             work.moved[m] = work.local[row] if row >= 0 else -1 - work.local[-1 - row]
@@ -885,7 +829,14 @@ cdef Result solve_two(
             choose_candidates(work, total, &pruned)
             if work.n_replayed == 0:
                 break
-            solve_candidates(problem, work, node.n)
+            # Solve them for all columns of the children.
+            for c in range(problem.n_columns):
+                if is_over(work.problem, 4 * (node.n + work.n_moves)):
+                    break
+                if work.n_runs[c] > 0 and has_pairs(problem, c):
+                    replay_pairs(work, c, node.n)
+                elif work.n_runs[c] > 0:
+                    replay_runs(work, c, node.n)
             if problem.is_stopped:
                 break
             for q in range(work.n_replayed):
@@ -902,45 +853,42 @@ cdef Result solve_two(
         result.lower = 0.0
     if test.column >= 0 and best < limit:
         result.upper, out[0] = best, test
-        divide(problem, work, node, &test, work.levels[1].entries, children)
-        solve_one(problem, work, &children[0], out + 1)
-        solve_one(problem, work, &children[1], out + 2)
+        divide(work, node, &test, work.levels[1].entries, children)
+        solve_one(work, &children[0], out + 1)
+        solve_one(work, &children[1], out + 2)
     return result
 
 
 # ---------------------------------------------------------------------- deeper trees
-# What the threads that solve the candidates of a node share.
+# What the threads that solve the candidates of a round share.
 cdef struct Shared:
-    Problem* problem
     Workspace* work  # by thread
     const Node* node
     int depth
     Interval* round
-    Test* tests  # those of both children for each interval; or of columns
-    Result* results  # of columns
+    Test* tests  # of each interval: those of both children
 
 
 cdef double open_interval(
-    Problem* problem, Workspace* work, Level* level, const Interval* interval,
-    double limit
+    Workspace* work, Level* level, const Interval* interval, double limit
 ) noexcept nogil:
     """Add candidates to those that are open, unless they lose at least ``limit``;
     returns a bound of those that are dropped."""
     cdef:
         Interval* added
-        const Candidate* small = &interval.small
-        const Candidate* large = &interval.large
-        double bound, dropped = INFINITY, low, high, middle
+        const Candidate* a = &interval.first
+        const Candidate* b = &interval.last
+        double bound, dropped = INFINITY, low, high, weight
         int64_t first = interval.low, last = interval.high
         void* larger
     while first <= last:
-        bound = bound_between(small, large, work.candidates[first].weight)
+        bound = bound_between(a, b, work.candidates[first].weight)
         if bound < limit:
             break
         dropped = min(dropped, bound)
         first += 1
     while first <= last:
-        bound = bound_between(small, large, work.candidates[last].weight)
+        bound = bound_between(a, b, work.candidates[last].weight)
         if bound < limit:
             break
         dropped = min(dropped, bound)
@@ -948,19 +896,18 @@ cdef double open_interval(
     if first > last:
         return dropped
     # The weight for which the bound is lowest.
-    middle = (
-        small.weight + large.weight
-        + small.left + small.right - large.left - large.right
-    ) / 2
+    if a.weight > b.weight:
+        a, b = b, a
+    weight = (a.weight + b.weight + a.left + a.right - b.left - b.right) / 2
     low, high = work.candidates[first].weight, work.candidates[last].weight
-    middle = min(max(middle, min(low, high)), max(low, high))
-    bound = bound_between(small, large, middle)
+    weight = min(max(weight, min(low, high)), max(low, high))
+    bound = bound_between(a, b, weight)
     if bound >= limit:
         return min(dropped, bound)
     if level.n_open == level.n_allocated:
         larger = realloc(level.open, 2 * (level.n_open + 32) * sizeof(Interval))
         if larger == NULL:
-            problem.lacks_memory = problem.is_stopped = True
+            work.problem.lacks_memory = work.problem.is_stopped = True
             return 0.0
         level.open = <Interval*>larger
         level.n_allocated = 2 * (level.n_open + 32)
@@ -972,51 +919,49 @@ cdef double open_interval(
 
 
 cdef double open_column(
-    Problem* problem, Workspace* work, Level* level, const Node* node, int32_t column,
-    double base, double limit
+    Workspace* work, Level* level, const Node* node, int32_t column, double base,
+    double limit
 ) noexcept nogil:
     """Open all candidates of a column; ``base`` bounds the loss of trees that are one
     level lower. Returns a bound of those that are dropped."""
     cdef:
-        Interval interval
-        double dropped = INFINITY
+        Interval added
+        double dropped
         int64_t q
-    list_candidates(problem, work, node, column, base)
+    list_candidates(work, node, column, base)
     if work.n_candidates == 0:
         return INFINITY
-    interval.column = column
-    interval.small, interval.large = work.candidates[0], work.candidates[work.all_left]
-    interval.grows, interval.low, interval.high = True, 1, work.all_left - 1
-    dropped = open_interval(problem, work, level, &interval, limit)
+    added.column = column
+    added.first, added.last = work.candidates[0], work.candidates[work.all_left]
+    added.low, added.high = 1, work.all_left - 1
+    dropped = open_interval(work, level, &added, limit)
     for q in range(work.n_ordered, work.n_candidates):
-        interval.low = interval.high = q
-        dropped = min(dropped, open_interval(problem, work, level, &interval, limit))
-    interval.grows = False
-    interval.low, interval.high = work.all_left + 1, work.n_ordered - 2
-    return min(dropped, open_interval(problem, work, level, &interval, limit))
+        added.low = added.high = q
+        dropped = min(dropped, open_interval(work, level, &added, limit))
+    added.first, added.last = work.candidates[work.all_left], work.candidates[0]
+    added.low, added.high = work.all_left + 1, work.n_ordered - 2
+    return min(dropped, open_interval(work, level, &added, limit))
 
 
 cdef Result solve(
-    Problem* problem, Workspace* work, const Node* node, int depth, double limit,
+    Workspace* work, ThreadTeam* team, const Node* node, int depth, double limit,
     Test* out
 ) noexcept nogil:
-    """The best tree of a node, or a bound that is not below ``limit``."""
-    cdef Shared shared
+    """The best tree of a node, or a bound that is not below ``limit``; with a team of
+    threads, ``work`` is that of each of them."""
     if depth == 1:
-        return solve_one(problem, work, node, out)
+        return solve_one(work, node, out)
     if depth == 2:
-        return solve_two(problem, work, node, limit, 0, problem.n_columns, out)
-    shared.problem, shared.work, shared.node = problem, work, node
-    shared.depth = depth
-    return search(&shared, NULL, 1, limit, out)
+        return solve_two(work, node, limit, out)
+    return search(work, team, node, depth, limit, out)
 
 
 cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
     """Solve both children of the candidate in the middle of an interval."""
     cdef:
         Shared* shared = <Shared*>context
-        Problem* problem = shared.problem
         Workspace* work = shared.work + thread
+        Problem* problem = work.problem
         Interval* each = &shared.round[task]
         Candidate* middle = &each.middle
         Node children[2]
@@ -1025,19 +970,16 @@ cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
         int depth = shared.depth - 1, side, turn
         int64_t n_tests = (<int64_t>1 << depth) - 1
         Test* tests = shared.tests + task * 2 * n_tests
-    sum_node(problem, work, shared.node)
-    list_candidates(problem, work, shared.node, each.column, 0.0)
+    sum_node(work, shared.node)
+    list_candidates(work, shared.node, each.column, 0.0)
     middle[0] = work.candidates[(each.low + each.high) // 2]
     if problem.loss == COSTS:
         # A bound beyond the limit shows that more candidates nearby are no better.
         limit += fabs(
             work.candidates[each.high].weight - work.candidates[each.low].weight
         ) / 2
-    lower[0] = bound_left(&each.small, &each.large, middle.weight)
-    lower[1] = bound_right(&each.small, &each.large, middle.weight)
-    divide(
-        problem, work, shared.node, &middle.test, work.levels[depth].entries, children
-    )
+    lower[0], lower[1] = bound_sides(&each.first, &each.last, middle.weight)
+    divide(work, shared.node, &middle.test, work.levels[depth].entries, children)
     for side in range(2):
         lower[side] = max(lower[side], problem.leaf_cost)
         each.found[side].upper = INFINITY
@@ -1049,7 +991,7 @@ cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
         ):
             break
         each.found[side] = solve(
-            problem, work, &children[side], depth, limit - lower[1 - side],
+            work, NULL, &children[side], depth, limit - lower[1 - side],
             tests + side * n_tests
         )
         lower[side] = max(lower[side], each.found[side].lower)
@@ -1057,7 +999,7 @@ cdef void solve_middle(void* context, int64_t task, int thread) noexcept nogil:
 
 
 cdef Result grow_greedily(
-    Problem* problem, Workspace* work, const Node* node, int depth, Test* out
+    Workspace* work, const Node* node, int depth, Test* out
 ) noexcept nogil:
     """A tree whose root is that of the best tree of depth two, and so on below; the
     lower bound is that of trees of depth two."""
@@ -1065,56 +1007,51 @@ cdef Result grow_greedily(
         int64_t i, half = (<int64_t>1 << (depth - 1)) - 1
         Test tests[3]
         Node children[2]
-        Result result = solve_two(
-            problem, work, node, INFINITY, 0, problem.n_columns, tests
-        )
+        Result result = solve_two(work, node, INFINITY, tests)
     for i in range(2 * half + 1):
         out[i].column = LEAF
     out[0], out[1], out[1 + half] = tests[0], tests[1], tests[2]
     if depth > 2 and tests[0].column >= 0:
-        divide(
-            problem, work, node, tests, work.levels[depth - 1].entries, children
-        )
-        result.upper = grow_greedily(
-            problem, work, &children[0], depth - 1, out + 1
-        ).upper
+        divide(work, node, tests, work.levels[depth - 1].entries, children)
+        result.upper = grow_greedily(work, &children[0], depth - 1, out + 1).upper
         result.upper += grow_greedily(
-            problem, work, &children[1], depth - 1, out + 1 + half
+            work, &children[1], depth - 1, out + 1 + half
         ).upper
     return result
 
 
 cdef Result search(
-    Shared* shared, ThreadTeam* team, int n_most, double limit, Test* out
+    Workspace* work, ThreadTeam* team, const Node* node, int depth, double limit,
+    Test* out
 ) noexcept nogil:
-    """The best tree of depth three or more, or a bound that is not below ``limit``;
-    rounds have at most ``n_most`` candidates."""
+    """The best tree of depth three or more, or a bound that is not below ``limit``."""
     cdef:
-        Problem* problem = shared.problem
-        Workspace* work = shared.work
-        const Node* node = shared.node
-        Level* level = &work.levels[shared.depth]
-        int64_t n_tests = (<int64_t>1 << shared.depth) - 2, i, lowest, n_round, middle
+        const Problem* problem = work.problem
+        Level* level = &work.levels[depth]
+        int64_t n_tests = (<int64_t>1 << depth) - 2, i, lowest, n_round, middle
+        int64_t n_most = 1 if team == NULL else ROUND
         Interval round[ROUND]
         Interval part
         Interval* each
+        Shared shared
         Result result
         double best, lower = INFINITY, base = 0.0, total, now
         int32_t c
-    result.lower = result.upper = sum_node(problem, work, node)
+    result.lower = result.upper = sum_node(work, node)
     for i in range(n_tests + 1):
         out[i].column = LEAF
     if result.upper <= 2 * problem.leaf_cost + problem.slack:
         return result
-    result = grow_greedily(problem, work, node, shared.depth, out)
+    result = grow_greedily(work, node, depth, out)
     best = result.upper
-    if shared.depth == 3:
+    if depth == 3:
         base = result.lower
     now = min(best, limit) - problem.slack
+    shared.work, shared.node, shared.depth = work, node, depth
     shared.round, shared.tests, level.n_open = round, level.tests, 0
-    sum_node(problem, work, node)
+    sum_node(work, node)
     for c in range(problem.n_columns):
-        lower = min(lower, open_column(problem, work, level, node, c, base, now))
+        lower = min(lower, open_column(work, level, node, c, base, now))
     while level.n_open > 0 and not problem.is_stopped:
         n_round = 0
         while n_round < n_most and level.n_open > 0:
@@ -1134,10 +1071,9 @@ cdef Result search(
             each.limit = min(best, limit)
             n_round += 1
         if team != NULL:
-            run_tasks(team, solve_middle, shared, n_round)
+            run_tasks(team, solve_middle, &shared, n_round)
         else:
-            for i in range(n_round):
-                solve_middle(shared, i, 0)
+            solve_middle(&shared, 0, 0)
         for i in range(n_round):
             total = round[i].found[0].upper + round[i].found[1].upper
             if total < best - problem.slack:
@@ -1150,60 +1086,20 @@ cdef Result search(
             total = each.middle.left + each.middle.right
             lower = min(lower, max(total, each.bound))
             middle = (each.low + each.high) // 2
-            sum_node(problem, work, node)
-            list_candidates(problem, work, node, each.column, base)
+            sum_node(work, node)
+            list_candidates(work, node, each.column, base)
             part = each[0]
-            part.high = middle - 1
-            if part.grows:
-                part.large = each.middle
-            else:
-                part.small = each.middle
-            lower = min(lower, open_interval(problem, work, level, &part, now))
+            part.high, part.last = middle - 1, each.middle
+            lower = min(lower, open_interval(work, level, &part, now))
             part = each[0]
-            part.low = middle + 1
-            if part.grows:
-                part.small = each.middle
-            else:
-                part.large = each.middle
-            lower = min(lower, open_interval(problem, work, level, &part, now))
+            part.low, part.first = middle + 1, each.middle
+            lower = min(lower, open_interval(work, level, &part, now))
     for i in range(level.n_open):
         lower = min(lower, level.open[i].bound)
     result.upper = best
     result.lower = min(best, lower)
     if best <= limit and not problem.is_stopped:
         result.lower = best
-    return result
-
-
-cdef void solve_columns(void* context, int64_t task, int thread) noexcept nogil:
-    """The best tree of depth two whose root tests one of a few columns."""
-    cdef:
-        Shared* shared = <Shared*>context
-        int32_t first = <int32_t>task * COLUMNS
-    shared.results[task] = solve_two(
-        shared.problem, shared.work + thread, shared.node, INFINITY, first,
-        first + COLUMNS, shared.tests + 3 * task
-    )
-
-
-cdef Result solve_root(Shared* shared, ThreadTeam* team, Test* out) noexcept nogil:
-    """The best tree of all rows."""
-    cdef:
-        Problem* problem = shared.problem
-        int32_t c, n_tasks
-        Result result
-    if shared.depth == 1:
-        return solve_one(problem, shared.work, shared.node, out)
-    if shared.depth > 2:
-        return search(shared, team, ROUND, INFINITY, out)
-    n_tasks = (problem.n_columns + COLUMNS - 1) // COLUMNS
-    run_tasks(team, solve_columns, shared, n_tasks)
-    result.lower = result.upper = INFINITY
-    for c in range(n_tasks):
-        result.lower = min(result.lower, shared.results[c].lower)
-        if shared.results[c].upper < result.upper - problem.slack or c == 0:
-            result.upper = shared.results[c].upper
-            memcpy(out, shared.tests + 3 * c, 3 * sizeof(Test))
     return result
 
 
@@ -1216,19 +1112,21 @@ cdef void* allocate(Workspace* work, int64_t n, size_t size) noexcept nogil:
     return memory
 
 
-cdef bint prepare(const Problem* problem, Workspace* work, int depth) noexcept nogil:
+cdef bint prepare(Problem* problem, Workspace* work, int depth) noexcept nogil:
     """Allocate the memory of a thread; False if there is not enough."""
     cdef:
         int64_t n = problem.n_rows, d = problem.n_columns, p = problem.n_sums, i
         # Cuts, and levels or sets of them, with missing values on either side.
         int64_t n_candidates = 4 * n + (2 << MOST_SUBSET_LEVELS), pairs = 0
-        int64_t n_blocks = n // BLOCK + 1
+        int64_t n_blocks = n // BLOCK + 2  # the last one for missing values
         Level* level
     if problem.loss == COSTS and p <= MOST_CLASSES:
         pairs = p * (p - 1) // 2
+    work.problem = problem
     work.side = <uint8_t*>allocate(work, n, 1)
     work.total = <double*>allocate(work, p, sizeof(double))
-    work.scratch = <double*>allocate(work, 4 * p, sizeof(double))
+    work.left = <double*>allocate(work, p, sizeof(double))
+    work.scratch = <double*>allocate(work, 2 * p, sizeof(double))
     work.candidates = <Candidate*>allocate(work, n_candidates, sizeof(Candidate))
     work.left_sums = <double*>allocate(work, n_candidates * p, sizeof(double))
     # Of five levels, one moves up to eight times, with missing values on either side.
@@ -1241,8 +1139,8 @@ cdef bint prepare(const Problem* problem, Workspace* work, int depth) noexcept n
     work.n_runs = <int32_t*>allocate(work, d, sizeof(int32_t))
     work.order = <int32_t*>allocate(work, d, sizeof(int32_t))
     work.least = <double*>allocate(work, d, sizeof(double))
-    work.left_runs = <double*>allocate(work, n * p, sizeof(double))
-    work.right_runs = <double*>allocate(work, n * p, sizeof(double))
+    work.left_runs = <double*>allocate(work, (n + 1) * p, sizeof(double))
+    work.right_runs = <double*>allocate(work, (n + 1) * p, sizeof(double))
     work.is_stale = <uint8_t*>allocate(work, n_blocks, 1)
     work.lanes = <double*>allocate(
         work, pairs * (2 * BLOCK + 20) * n_blocks, sizeof(double)
@@ -1251,7 +1149,7 @@ cdef bint prepare(const Problem* problem, Workspace* work, int depth) noexcept n
         level = &work.levels[i]
         if i < depth:
             level.entries = <Entry*>allocate(work, n * d, sizeof(Entry))
-        if i >= 3:
+        if i > 2:
             level.tests = <Test*>allocate(work, ROUND << i, sizeof(Test))
     return not work.lacks_memory
 
@@ -1283,15 +1181,14 @@ def find_tree(
     cdef:
         Problem problem
         Node node
-        Shared shared
         Interrupt interrupt
         ThreadTeam* team
+        Workspace* work
+        Test* out
         Result result
-        int32_t n_columns = <int32_t>entries.shape[0]
         int64_t i, n_tests = (<int64_t>1 << depth) - 1
         int thread
-        Test* out
-    problem.n_rows, problem.n_columns = entries.shape[1], n_columns
+    problem.n_rows, problem.n_columns = entries.shape[1], <int32_t>entries.shape[0]
     problem.n_sums = <int32_t>sums.shape[1]
     problem.loss, problem.sums, problem.weight = <Loss>loss, &sums[0, 0], &weight[0]
     problem.leaf_cost, problem.slack = leaf_cost, slack
@@ -1302,20 +1199,17 @@ def find_tree(
     node.entries = <const Entry*>&entries[0, 0, 0]
     node.stride = node.n = problem.n_rows
     start_interrupt(&interrupt)
-    shared.problem, shared.node, shared.depth = &problem, &node, depth
-    shared.work = <Workspace*>calloc(n_threads, sizeof(Workspace))
-    if shared.work == NULL:
+    work = <Workspace*>calloc(n_threads, sizeof(Workspace))
+    if work == NULL:
         raise MemoryError()
     try:
-        out = <Test*>allocate(shared.work, n_tests, sizeof(Test))
-        shared.tests = <Test*>allocate(shared.work, 3 * n_columns, sizeof(Test))
-        shared.results = <Result*>allocate(shared.work, n_columns, sizeof(Result))
+        out = <Test*>allocate(work, n_tests, sizeof(Test))
         for thread in range(n_threads):
-            if not prepare(&problem, shared.work + thread, depth):
+            if not prepare(&problem, work + thread, depth):
                 raise MemoryError()
         team = start_team(n_threads, &interrupt)
         with nogil:
-            result = solve_root(&shared, team, out)
+            result = solve(work, team, &node, depth, INFINITY, out)
             stop_team(team)
         if problem.lacks_memory:
             raise MemoryError()
@@ -1333,5 +1227,5 @@ def find_tree(
         return result.lower, result.upper, bool(interrupt.has_come)
     finally:
         for thread in range(n_threads):
-            release(shared.work + thread)
-        free(shared.work)
+            release(work + thread)
+        free(work)
