@@ -177,8 +177,9 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
         predicts from the node itself; "fractional" sends the row to both children in
         proportion to their weights; "error" raises an error.
     n_jobs : int, default=None
-        Number of threads. None: one per core, or fewer inside a parallel call. The tree
-        does not depend on it unless the search is stopped.
+        Number of threads that search for trees of depth 3 or more. None: one per core,
+        or fewer inside a parallel call. The tree does not depend on it unless the
+        search is stopped.
 
     Attributes
     ----------
@@ -237,15 +238,14 @@ class OptimalTreeClassifier(ClassifierMixin, TreeClassifierMethods, BaseOptimalT
     differ by less than 1e-12 of the sum of weights count as equal.
 
     If several trees are optimal, rules that do not depend on ``n_jobs`` decide; it may
-    be one with more leaves than another, unless there is a small ``complexity``. A tree
-    of depth two takes O(n d² log n) time at
-    most with two classes, as prefix sums of all columns are updated when a row moves
-    from one child of the root to the other. Above it, a threshold is not examined if
-    those that were solved show that it is no better: moving rows of weight w to the
-    other side changes the smallest error by w at most (the smallest cost by w times the
-    largest cost of a row), and a set of rows loses at least as much as any of its
-    subsets. The number of trees of depth three that are examined
-    grows quickly with n and d.
+    be one with more leaves than another, unless there is a small ``complexity``.
+
+    A threshold is not examined if those that were examined show that it is no better:
+    moving rows of weight w to the other side changes the smallest error by w at most
+    (the smallest cost by w times the largest cost), and a set of rows loses at least as
+    much as any of its subsets. A tree of depth two takes at most O(n² d²) time with
+    numeric columns, and much less if most thresholds need not be examined. The number
+    of trees of depth three that are examined grows quickly with n and d.
 
     Differences from ConTree and STreeD: missing values, nominal columns and weights are
     allowed, several threads search, thresholds are exact (STreeD: columns are made
@@ -363,8 +363,9 @@ class OptimalTreeRegressor(RegressorMixin, TreeRegressorMethods, BaseOptimalTree
         predicts from the node itself; "fractional" sends the row to both children in
         proportion to their weights; "error" raises an error.
     n_jobs : int, default=None
-        Number of threads. None: one per core, or fewer inside a parallel call. The tree
-        does not depend on it unless the search is stopped.
+        Number of threads that search for trees of depth 3 or more. None: one per core,
+        or fewer inside a parallel call. The tree does not depend on it unless the
+        search is stopped.
 
     Attributes
     ----------

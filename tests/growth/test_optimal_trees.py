@@ -153,7 +153,7 @@ def test_tree_does_not_depend_on_threads(criterion, depth):
 
 
 def test_many_classes_and_float_weights_give_the_same_loss():
-    """Of equal tables: as segment trees, as floats and as sums of runs."""
+    """Of equal tables: by prefix sums, of whole and of other weights, and by runs."""
     X, y = load_breast_cancer(return_X_y=True)
     X = X[:, :6]
     expected = OptimalTreeClassifier(max_depth=2).fit(X, y).objective_
