@@ -316,7 +316,7 @@ INSTANCES = {
     ],
     "GradientBoostingRegressor": [
         GradientBoostingRegressor(n_estimators=20),
-        GradientBoostingRegressor(n_estimators=3, leaf_model="linear"),
+        GradientBoostingRegressor(n_estimators=10, leaf_model="linear"),
         GradientBoostingRegressor(
             n_estimators=10, min_samples_leaf=1, max_bins=None, loss="absolute_error"
         ),

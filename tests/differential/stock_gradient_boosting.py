@@ -17,6 +17,8 @@ class StandIn:
     interaction_cst = None
     n_jobs = 1
     cost_matrix = None
+    leaf_model = "constant"
+    leaf_shrinkage = 3.0
     store_distribution = False
 
     def fit(self, X, y, sample_weight=None, monitor=None):
@@ -101,6 +103,8 @@ class HistogramStandIn:
     init = None
     n_jobs = 1
     categorical_smoothing = "auto"
+    leaf_model = "constant"
+    leaf_shrinkage = 3.0
 
     def _list_own(self):
         """Our parameters, of theirs."""

@@ -578,16 +578,20 @@ class BaseForest(
         """Estimate the error and the distribution of the target, if asked for."""
         matrix, target = rows.matrix, rows.target
         matrix = matrix.tocsr() if sparse.issparse(matrix) else matrix
-        known = target.codes if target.is_classifier else target.values
         lacks_calibration = self.bootstrap and not hasattr(self, "_calibration")
         if (self.oob_score and not hasattr(self, "oob_score_")) or (
             self.store_distribution and lacks_calibration
         ):
-            n_statistics = self.estimators_[0].tree_.n_statistics
-            self._estimate_out_of_bag(matrix, known, n_statistics, weight)
+            self._set_oob_score_and_attributes(matrix, target, weight)
         lacks_rows = not target.is_classifier and not hasattr(self, "_leaf_rows")
         if self.store_distribution and lacks_rows:
-            self._leaf_rows = LeafRows.of_members(self, matrix, known)
+            self._leaf_rows = LeafRows.of_members(self, matrix, target.values)
+
+    def _set_oob_score_and_attributes(self, matrix, target, weight) -> None:
+        """Estimate the error by out-of-bag rows."""
+        known = target.codes if target.is_classifier else target.values
+        n_statistics = self.estimators_[0].tree_.n_statistics
+        self._estimate_out_of_bag(matrix, known, n_statistics, weight)
 
     def _counts_votes(self) -> bool:
         """Return whether trees vote for classes instead of predicting probabilities."""
@@ -1043,6 +1047,9 @@ class BaseForestRegressor(IntervalMixin, RegressorMixin, BaseForest):
         self.leaf_model = leaf_model
         self.leaf_shrinkage = leaf_shrinkage
         self.store_distribution = store_distribution
+
+    def _takes_several_outputs(self):
+        return self.leaf_model == "constant" and super()._takes_several_outputs()
 
     def _plan_draw(self, grower, sample_weight):
         draw = super()._plan_draw(grower, sample_weight)
