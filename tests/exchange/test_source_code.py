@@ -656,6 +656,9 @@ def test_sums_of_dates_in_sql():
     days = pd.date_range("2020-01-01", periods=60)
     frame = pd.DataFrame({"day": days, "x": np.arange(60) % 7.0})
     y = (np.arange(60) + 8 * frame["x"]) > 50
-    model = ObliqueTreeClassifier(max_depth=2).fit(frame, y)
-    with pytest.raises(ValueError, match="SQL has no standard function"):
-        export_code(model, "sql")
+    for model, target in (
+        (ObliqueTreeClassifier(max_depth=2), y),
+        (CARTRegressor(leaf_model="linear"), np.arange(60.0)),
+    ):
+        with pytest.raises(ValueError, match="SQL has no standard function"):
+            export_code(model.fit(frame, target), "sql")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,16 +30,13 @@ from sklearn_textbook.ensemble.boosting.losses import (
     SquaredError,
     TweedieLoss,
 )
-from sklearn_textbook.ensemble.boosting.residual_spread import (
-    measure_node_variances,
-    measure_spread,
-)
 from sklearn_textbook.ensemble.conformal import (
     Calibration,
     check_coverage,
     get_calibration,
     is_calibrated,
 )
+from sklearn_textbook.tree.members import find_leaves_of_all
 
 REGRESSION_LOSSES = {
     "squared_error": SquaredError,
@@ -53,6 +50,8 @@ REGRESSION_LOSSES = {
 #: Those whose leaves are Newton steps.
 LINEAR_LEAF_LOSSES = ("squared_error", "poisson", "gamma", "tweedie")
 LOG_LINK_LOSSES = (PoissonLoss, GammaLoss, TweedieLoss)
+#: Rows whose leaves in all trees are found at a time.
+_ROWS_AT_ONCE = 4096
 
 
 class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
@@ -513,3 +512,44 @@ class GradientBoostingRegressor(RegressorMixin, BaseGradientBoosting):
         bounds = np.stack([center - width, center + width], axis=1)
         is_positive = isinstance(self.loss_, LOG_LINK_LOSSES)
         return np.maximum(bounds, 0.0) if is_positive else bounds
+
+
+# ----------------------------------------------- the spread of the target near a row
+def measure_node_variances(
+    trees: Sequence, names, n_threads: int, blocks: Iterable[tuple]
+) -> np.ndarray:
+    """Measure the mean square of the residuals of the training rows in each node.
+
+    ``blocks`` yields rows as trees take them, their residuals and weights. A node
+    without rows, which a tree of a warm start may have, has the mean of its parent.
+    """
+    sums = [np.zeros((2, tree.node_count)) for tree in trees]
+    for matrix, residuals, weight in blocks:
+        weight = np.ones(len(residuals)) if weight is None else weight
+        for of_tree, tree in zip(sums, trees, strict=True):
+            node = find_leaves_of_all([tree], matrix, n_threads, names)[:, 0]
+            for of_node, values in zip(
+                of_tree, (weight * residuals**2, weight), strict=True
+            ):
+                of_node += np.bincount(node, values, tree.node_count)
+    for of_tree, tree in zip(sums, trees, strict=True):
+        parent = tree.nodes["parent"]
+        for node in range(len(parent) - 1, 0, -1):  # children follow their parents
+            of_tree[:, parent[node]] += of_tree[:, node]
+        for node in np.flatnonzero(of_tree[1] <= 0):
+            of_tree[:, node] = of_tree[:, parent[node]]
+    total, weight = np.concatenate(sums, axis=1)
+    return total / weight
+
+
+def measure_spread(
+    trees: Sequence, variance: np.ndarray, matrix, names, n_threads: int
+) -> np.ndarray:
+    """Measure the root of the mean over the trees of the variances of rows' nodes."""
+    first_node = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
+    spread = np.empty(matrix.shape[0])
+    for first in range(0, matrix.shape[0], _ROWS_AT_ONCE):
+        block = matrix[first : first + _ROWS_AT_ONCE]
+        node = find_leaves_of_all(trees, block, n_threads, names) + first_node
+        spread[first : first + _ROWS_AT_ONCE] = np.sqrt(variance[node].mean(axis=1))
+    return spread

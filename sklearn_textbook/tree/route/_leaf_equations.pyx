@@ -28,11 +28,11 @@ cdef:
     # A column is left out if its variance given the others is less than this part of
     # its own: with cross products of centred columns, what is left is rounding.
     double MIN_TOLERANCE = 1e-9
+    # ... or if its standard deviation is less than this part of its mean.
+    double MIN_SPREAD = 1e-13
     # Gains that differ by less, in units of the variance of y, are equal, and the first
     # column enters: rounding must not choose it.
     double SAME_GAIN = 1e-10
-    # ... or if its standard deviation is less than this part of its mean.
-    double MIN_SPREAD = 1e-13
     # Fewer rows for each coefficient would be interpolated, above all if they are
     # copies of each other.
     double MIN_ROWS_PER_TERM = 3.0
